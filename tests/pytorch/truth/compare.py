@@ -22,6 +22,8 @@ from settings import DEFAULTS, WORKLOADS, arguments, in_python, program_of, reco
 HERE = pathlib.Path(__file__).resolve().parent
 # Relative difference up to which forecasts count as equal, as in Loadscope itself.
 AS_GOOD = 0.02
+# A program is slower than recorded beyond this relative difference.
+SLOWER = 0.03
 # Seconds of a run and of a forecast. Spawned workers on a busy host take a minute.
 MOST, MOST_FORECAST = 240, 120
 HEAD = """# Forecasts against real PyTorch
@@ -222,8 +224,8 @@ class Evaluation:
         good.sort(key=lambda one: (one.setting["num_workers"], one.setting["prefetch_factor"] or 0))
         self.chosen = next((one for one in same if one.setting == self.recommended), good[0] if good else None)
         self.regret = self.chosen.took / self.best.took - 1 if self.chosen else None
-        before = next((one.took for one in same if one.setting == recorded_of(name)), None)
-        self.slowdown = self.chosen.took / before - 1 if self.chosen and before else None
+        self.before = next((one.took for one in same if one.setting == recorded_of(name)), None)
+        self.slowdown = self.chosen.took / self.before - 1 if self.chosen and self.before else None
 
     def section(self):
         took, forecast = self.refit
@@ -283,7 +285,12 @@ class Head:
         self.noise = statistics.median([(one.most - one.least) / one.took for one in all_of_them] or [0])
         self.others = statistics.median([one.others for one in all_of_them] or [0])
         self.regret = max(((work.regret, work.name) for work in judged if work.chosen), default=None)
-        self.slowdown = max(((work.slowdown, work.name) for work in judged if work.slowdown is not None), default=None)
+        remedies = [work for work in judged if work.slowdown is not None]
+        self.remedies = len(remedies)
+        self.slower = sorted(((work.slowdown, work.name) for work in remedies if work.slowdown > SLOWER), reverse=True)
+        gains = [(1 - work.chosen.took / work.before, 1 - work.best.took / work.before) for work in remedies]
+        best = sum(best for _, best in gains)
+        self.gain = sum(gain for gain, _ in gains) / best if best > 0 else None
 
     def error(self, share):
         """Returns the quantile of the absolute errors, interpolated linearly."""
@@ -298,9 +305,12 @@ class Head:
             self.count, *(percent(self.error(share)) for share in (0.5, 0.9, 1)), percent(self.inside))
         if self.regret:
             text += " The largest regret is %s (%s)." % (percent(self.regret[0]), self.regret[1])
-        if self.slowdown:
-            text += " The time of the recommended setting, compared with the recorded one: at worst %s (%s)." % (
-                signed(self.slowdown[0]), self.slowdown[1])
+        if self.remedies:
+            text += " Of %d recommended settings, %d made the program more than %s slower%s." % (
+                self.remedies, len(self.slower), percent(SLOWER), ": " * bool(self.slower) + ", ".join(
+                    "%s by %s" % (name, percent(slowdown)) for slowdown, name in self.slower))
+        if self.gain is not None:
+            text += " They save %s of the time that the best settings save." % percent(self.gain)
         refused = self.count - len(self.errors)
         return text + (" %d had no forecast: they count as outside, and have no error." % refused if refused else "")
 
