@@ -1,5 +1,6 @@
 """A random workload. `draw.py` decides its properties."""
 
+import multiprocessing
 import random
 import time
 import zlib
@@ -68,13 +69,14 @@ class Collate:
 
 def make(seed):
     own = draw.drawn(seed)
+    # For all processes of the program: `multiprocessing_context` is refused without workers.
+    multiprocessing.set_start_method(own["context"])
     return {
         "dataset": Drawn(own),
         "loader": {
             "batch_size": own["batch_size"],
             "shuffle": True,
             "collate_fn": Collate(own["collate"]) if own["collate"] else None,
-            "multiprocessing_context": None if own["context"] == "fork" else own["context"],
         },
         "epochs": own["epochs"],
         "step": lambda _batch: WORK[own["step_kind"]](own["step"]),
