@@ -161,7 +161,7 @@ fn unreliable(report: &Report, prospects: &ForecastSet) -> String {
     let text = say!(
         "not known: the model misses the recorded time by {} ({} instead of {})",
         percent(prospects.error().abs()),
-        time(prospects.refit),
+        time(prospects.recorded_refit()),
         time(prospects.recorded)
     );
     let is_program = !matches!(

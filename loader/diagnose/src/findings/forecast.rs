@@ -79,9 +79,12 @@ pub struct ForecastSet {
     /// Recorded duration of the run. Seconds in JSON.
     #[serde(rename = "recorded_seconds", serialize_with = "seconds")]
     pub recorded: Nanos,
-    /// Forecast duration for the recorded settings. Seconds in JSON. An exact model gives the recorded duration.
+    /// Forecast duration for the recorded settings. Seconds in JSON. With `recording`, an exact model gives the recorded duration.
     #[serde(rename = "refit_seconds", serialize_with = "seconds")]
     pub refit: Nanos,
+    /// Time that recording adds to the recorded run, as forecast. Seconds in JSON.
+    #[serde(rename = "recording_seconds", serialize_with = "seconds")]
+    pub recording: Nanos,
     /// Upper end of the 90 % interval of `refit`. Seconds in JSON.
     #[serde(serialize_with = "seconds")]
     pub refit_high: Nanos,
@@ -168,9 +171,14 @@ impl ForecastSet {
     /// too short, and 0 if no duration was recorded.
     pub fn error(&self) -> f64 {
         match self.recorded.0 {
-            took if took > 0 => self.refit.0 as f64 / took as f64 - 1.0,
+            took if took > 0 => self.recorded_refit().0 as f64 / took as f64 - 1.0,
             _ => 0.0,
         }
+    }
+
+    /// Returns the forecast for the recorded run, including the time that recording adds.
+    pub fn recorded_refit(&self) -> Nanos {
+        Nanos(self.refit.0.saturating_add(self.recording.0))
     }
 
     /// Returns true if the error is at least 0.5 %.
@@ -313,7 +321,7 @@ impl ForecastSet {
             };
             return say!(
                 "The forecasts are unreliable: the model predicts {} for the recorded settings, {difference} than the recorded {}",
-                say(self.refit),
+                say(self.recorded_refit()),
                 say(self.recorded),
             );
         }

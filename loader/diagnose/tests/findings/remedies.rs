@@ -18,6 +18,7 @@ fn prospects(run: &Run, faster: bool) -> ForecastSet {
     ForecastSet {
         recorded,
         refit: recorded,
+        recording: Nanos::ZERO,
         refit_high: Nanos(recorded.0 / 10 * 11),
         refit_waited: run.waited(),
         changes: vec![forecast(if faster { 0.5 } else { 1.2 })],

@@ -84,7 +84,7 @@ impl Recorded {
             (if more > 0.0 { OTHER_WORKERS } else { 0.0 }, None),
             self.stream_error(setting),
             (
-                self.refit_error.abs(),
+                self.refit_error().abs(),
                 Some(say!(
                     "the model does not exactly reproduce the recorded run"
                 )),

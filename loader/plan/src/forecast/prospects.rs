@@ -4,6 +4,7 @@ use loadscope_diagnose::{Change, ForecastSet, LineForecast};
 use loadscope_trace::{Nanos, Run};
 
 use super::grid::{cheapest_of, forecast_all, grid};
+use super::number::clamp_cost;
 use super::{Forecast, ForecastError, Recorded, Setting};
 use crate::limits;
 
@@ -137,6 +138,7 @@ impl Recorded {
         Ok(Some(ForecastSet {
             recorded: self.time(),
             refit: forecasts[0].time,
+            recording: clamp_cost(self.refit - forecasts[0].time),
             refit_high: forecasts[0].high,
             refit_waited: forecasts[0].waited,
             changes: changes.map(|(change, f)| convert(change, f)).collect(),

@@ -23,8 +23,8 @@ use loadscope_trace::{
 };
 use loadscope_words::say;
 
-use super::cores::memory_slowdown;
 use super::number::{self, clamp_cost};
+use super::transport::RecordingOverhead;
 use super::{ForecastError, Setting};
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, SWITCH_INTERVAL, median};
@@ -82,8 +82,10 @@ pub struct Recorded {
     pub(super) slowed: f64,
     /// Factors for the training step and for its CPU time if no worker competes.
     pub(super) steps_alone: (f64, f64),
-    /// Relative error of the forecast of the recorded setting.
-    pub(super) refit_error: f64,
+    /// Forecast of the recorded run, with the time that recording adds.
+    pub(super) refit: Nanos,
+    /// Recording overhead that a run without recording does not have.
+    pub(super) overhead: RecordingOverhead,
     /// Relative increase of computing time over a core of its own.
     pub(super) queueing: f64,
     processor: Processor,
@@ -196,7 +198,8 @@ impl Recorded {
             beside: Nanos::ZERO,
             slowed: 1.0,
             steps_alone: (1.0, 1.0),
-            refit_error: 0.0,
+            refit: Nanos::ZERO,
+            overhead: RecordingOverhead::default(),
             queueing: 0.0,
             processor: Processor::default(),
             core_waits: CoreWaits::default(),
@@ -228,7 +231,9 @@ impl Recorded {
         if !recorded.is_measured() {
             recorded.remove_contention();
         }
-        recorded.refit_error = recorded.refit();
+        // The recorded run has this overhead, forecasts do not.
+        recorded.refit = recorded.refit();
+        recorded.overhead = recorded.recording_overhead();
         Ok(recorded)
     }
 
@@ -288,23 +293,6 @@ impl Recorded {
 
     pub(super) fn stops_at_errors(&self) -> bool {
         self.options.on_error == OnError::Stop
-    }
-
-    /// Returns the mean factor by which computing took longer with other threads than alone.
-    fn slowed_by_others(&self) -> f64 {
-        let (Some(cores), true) = (self.cores, self.is_measured()) else {
-            return 1.0;
-        };
-        let tasks = self.epochs.iter().flat_map(|e| &e.tasks);
-        let of_tasks = tasks.map(|t| {
-            let samples = &self.samples[t.first..t.first + t.len];
-            let samples = samples.iter().map(|s| number::float(s.cpu)).sum::<f64>();
-            samples + number::float(t.extra + t.collate + t.beside)
-        });
-        let steps = self.epochs.iter().flat_map(|e| &e.steps);
-        let computed = of_tasks.sum::<f64>() + steps.map(|s| number::float(s.cpu)).sum::<f64>();
-        let busy = computed / number::float(self.time).max(1.0);
-        memory_slowdown(busy.min(cores as f64))
     }
 
     /// Returns true if the CPU time of fetches and their waits for a core were measured.

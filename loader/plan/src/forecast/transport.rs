@@ -80,8 +80,9 @@ const RECORDING_OVERHEAD: RecordingOverhead = RecordingOverhead {
     receive: 25_000.0,
 };
 
+/// Time that recording adds, ns.
 #[derive(Clone, Copy, Debug, Default)]
-struct RecordingOverhead {
+pub(super) struct RecordingOverhead {
     batch: f64,
     sample: f64,
     step: f64,
@@ -176,15 +177,20 @@ impl Recorded {
         }
     }
 
+    /// Returns the overhead of a recording of a program with processes.
+    pub(super) fn recording_overhead(&self) -> RecordingOverhead {
+        match matches!(self.origin, Origin::Pytorch(_)) && self.is_measured() {
+            true => RECORDING_OVERHEAD,
+            false => RecordingOverhead::default(),
+        }
+    }
+
     /// Returns the transport costs with `setting`.
     pub(super) fn transport(&self, setting: &Setting) -> TransportChange {
         let delays = &self.delays;
         let is_process = matches!(self.origin, Origin::Pytorch(_));
         let way = delays.returning - delays.receive - self.beside;
-        let recording = match is_process && self.is_measured() {
-            true => RECORDING_OVERHEAD,
-            false => RecordingOverhead::default(),
-        };
+        let recording = self.overhead;
         let receive = float(delays.receive);
         let recorded = TransportChange {
             returning: float(way).max(0.0),

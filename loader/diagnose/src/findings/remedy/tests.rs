@@ -25,6 +25,7 @@ fn prospects(changes: &[(Change, i64)]) -> ForecastSet {
     ForecastSet {
         recorded: Nanos::from_millis(1000),
         refit: Nanos::from_millis(1000),
+        recording: Nanos::ZERO,
         refit_high: Nanos::from_millis(1000),
         refit_waited: Nanos::ZERO,
         changes: changes.iter().map(of).collect(),

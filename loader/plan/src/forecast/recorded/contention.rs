@@ -8,6 +8,7 @@
 
 use loadscope_trace::{Nanos, Origin};
 
+use super::super::cores::memory_slowdown;
 use super::super::load::Load;
 use super::super::number;
 use super::super::simulation::{self, Parameters};
@@ -65,6 +66,23 @@ impl Recorded {
         };
         let (less, less_cpu) = (mean(|s| s.alone) / alone, mean(|s| s.cpu) / cpu);
         (less, less_cpu.min(1.0))
+    }
+
+    /// Returns the mean factor by which computing took longer with other threads than alone.
+    pub(super) fn slowed_by_others(&self) -> f64 {
+        let (Some(cores), true) = (self.cores, self.is_measured()) else {
+            return 1.0;
+        };
+        let tasks = self.epochs.iter().flat_map(|e| &e.tasks);
+        let of_tasks = tasks.map(|t| {
+            let samples = &self.samples[t.first..t.first + t.len];
+            let samples = samples.iter().map(|s| number::float(s.cpu)).sum::<f64>();
+            samples + number::float(t.extra + t.collate + t.beside)
+        });
+        let steps = self.epochs.iter().flat_map(|e| &e.steps);
+        let computed = of_tasks.sum::<f64>() + steps.map(|s| number::float(s.cpu)).sum::<f64>();
+        let busy = computed / number::float(self.time).max(1.0);
+        memory_slowdown(busy.min(cores as f64))
     }
 
     pub(super) fn remove_contention(&mut self) {
@@ -133,16 +151,20 @@ impl Recorded {
         (number::float(off) - number::float(cpu) * self.queueing).max(0.0)
     }
 
-    /// Returns the relative error of the forecast of the recorded setting.
-    pub(super) fn refit(&self) -> f64 {
-        let Ok(setting) = self.checked(&self.setting()) else {
-            return 0.0;
-        };
-        let load = Load::of(self, &setting);
-        let took = number::float(self.simulate_all(&setting, &load).time);
+    /// Returns the relative error of the forecast of the recorded run.
+    pub(in super::super) fn refit_error(&self) -> f64 {
         match self.time > Nanos::ZERO {
-            true => took / number::float(self.time) - 1.0,
+            true => number::float(self.refit) / number::float(self.time) - 1.0,
             false => 0.0,
         }
+    }
+
+    /// Returns the forecast of the recorded run.
+    pub(super) fn refit(&self) -> Nanos {
+        let Ok(setting) = self.checked(&self.setting()) else {
+            return self.time;
+        };
+        let load = Load::of(self, &setting);
+        self.simulate_all(&setting, &load).time
     }
 }
