@@ -187,10 +187,13 @@ impl DelaySamples {
             return;
         }
         let took = clamp_cost(arrived - sent);
-        let goes_on = next.filter(|n| n.fetching.is_some_and(|at| at - sent < AT_ONCE));
+        let begun = next.and_then(|n| n.fetching);
+        let goes_on = next.filter(|_| begun.is_some_and(|at| at - sent < AT_ONCE));
         match goes_on.and_then(BatchFacts::work) {
             Some(work) => self.busy.push((took, work.min(SWITCH_INTERVAL))),
-            None => self.idle.push(took),
+            // A worker that starts a batch meanwhile is not idle.
+            None if begun.is_none_or(|at| at >= arrived) => self.idle.push(took),
+            None => {}
         }
     }
 
