@@ -720,6 +720,12 @@ def cores():
     return count if quota is None else max(1, min(count, int(quota + 0.5)))
 
 
+def start_method():
+    """The start method of processes, without choosing one for the program: the first of all is the default."""
+    multiprocessing = sys.modules["multiprocessing"]
+    return multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
+
+
 @functools.cache
 def speed():
     """The speed of the interpreter: ns for writing and reading a short list as JSON, the best of five measurements of 50 µs."""
@@ -858,6 +864,8 @@ class Probe:
         self.inherited = []
         # What was sent to processes at their start: when pickling began and ended, the number of bytes, and the start method.
         self.sent = []
+        # CPU time of this process until PyTorch was imported.
+        self.import_ns = None
         # By id of the loader: a weak reference to it, and what `len` of it said.
         self.lengths = {}
         # By id of a loader, iterated or not: a weak reference to it, and where it was made. In a child they are the same.
@@ -1492,8 +1500,8 @@ def describe(loader, iterator, seeds):
     context = quiet(lambda: loader.multiprocessing_context)
     if context is not None:
         about["multiprocessing_context"] = quiet(lambda: str(context.get_start_method()))
-    elif workers:
-        about["start_method"] = quiet(lambda: sys.modules["multiprocessing"].get_start_method(allow_none=True))
+    about["start_method"] = about.get("multiprocessing_context") or quiet(start_method)
+    about["import_ns"] = PROBE.import_ns
     if plain and not is_iterable:
         about["dataset_len"] = number_of(lambda: len(dataset))
         if batches is None or not makes_batches or plain_class(batches, data) is data.BatchSampler:
@@ -3317,6 +3325,12 @@ def hook_worker_info(module):
             place(owner, "get_worker_info", get_worker_info)
 
 
+def hook_torch(module):
+    """Measures the CPU time of the process until PyTorch was imported, which a spawned worker needs again. Unknown if it was imported before."""
+    if quiet(lambda: module.__spec__._initializing, False):
+        PROBE.import_ns = time.process_time_ns()
+
+
 def hook_dataloader(module):
     """torch.utils.data.dataloader"""
     hook_construction(module.DataLoader)
@@ -3595,6 +3609,7 @@ OTHERS = {
 HOOKS = {
     # At once: PyTorch takes seconds to be imported, and the listener wonders about processes that load its libraries.
     "torch.version": lambda module: greet(),
+    "torch": hook_torch,
     "multiprocessing.popen_spawn_posix": hook_start_method,
     "multiprocessing.popen_forkserver": hook_start_method,
     "torch.utils.data.dataloader": hook_dataloader,

@@ -80,7 +80,7 @@ fn set_argument(out: &mut Overrides, given: &KeyValue<'_>) -> Result<(), ValueEr
         Some((_, Override::Flag(_, set))) => set(out, flag(value)?),
         Some((_, Override::Method(_, set))) => {
             let word = value.trim_matches(['\'', '"']);
-            let method = StartMethod::ALL.into_iter().find(|m| m.name() == word);
+            let method = StartMethod::named(word);
             let wrong = || ValueError::other(say!("expected fork, spawn or forkserver"));
             set(out, method.ok_or_else(wrong)?);
         }

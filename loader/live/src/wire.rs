@@ -51,8 +51,12 @@ pub struct About {
     pub batch_sampler: Option<String>,
     #[serde(deserialize_with = "lenient::maybe")]
     pub multiprocessing_context: Option<String>,
+    /// Start method of the workers, or of processes in general if there are no workers.
     #[serde(deserialize_with = "lenient::maybe")]
     pub start_method: Option<String>,
+    /// CPU time of the main process until it had imported PyTorch. `None` if unknown.
+    #[serde(deserialize_with = "lenient::maybe")]
+    pub import_ns: Option<u64>,
     #[serde(deserialize_with = "lenient::maybe")]
     pub dataset_len: Option<u64>,
     #[serde(deserialize_with = "lenient::maybe")]

@@ -233,6 +233,12 @@ pub struct RunInfo {
     /// Time that Python takes to write and read a short JSON list, ns: the speed of its interpreter. 0 if unknown.
     #[serde(skip_serializing_if = "is_zero")]
     pub json_ns: u32,
+    /// Start method of worker processes. `None` if unknown or without processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_method: Option<StartMethod>,
+    /// CPU time of the main process until it had imported PyTorch, ns. 0 if unknown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub import_ns: u64,
     /// Stages that the source measures. The time of any other stage is unknown, not zero.
     pub measured: Vec<Stage>,
     /// Method of locking batches in memory. `None` without pinning.
@@ -250,8 +256,8 @@ pub struct RunInfo {
     pub clock: Option<Clock>,
 }
 
-fn is_zero(time: &u32) -> bool {
-    *time == 0
+fn is_zero<T: Default + PartialEq>(time: &T) -> bool {
+    *time == T::default()
 }
 
 impl RunInfo {

@@ -92,7 +92,7 @@ fn cores_text(survey: &Survey, cores: usize) -> String {
 fn is_worth_starting(survey: &Survey, cost: Nanos) -> bool {
     let epochs = survey.run.epochs().len().max(1);
     let each = Nanos(cost.0 / i64::try_from(epochs).unwrap_or(i64::MAX));
-    ProcessCost::assumed(&survey.run.info.origin).is_none_or(|process| each > process.total_time(1))
+    ProcessCost::assumed(&survey.run.info).is_none_or(|process| each > process.total_time(1))
 }
 
 /// Reports a sawtooth of waits: one long wait per round of `num_workers` batches, then `num_workers - 1` short ones.

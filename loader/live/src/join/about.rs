@@ -1,7 +1,7 @@
 //! Conversion of a PyTorch loader's properties into run information.
 
 use loadscope_trace::{
-    Origin, PinMemory, RunInfo, RunOptions, SourceLine, Stage, UNNAMED_DATASET, count,
+    Origin, PinMemory, RunInfo, RunOptions, SourceLine, Stage, StartMethod, UNNAMED_DATASET, count,
 };
 
 use crate::wire::{About, Introduction};
@@ -40,6 +40,8 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
         world_size: world_size.unwrap_or(1),
         cores: who.cores.unwrap_or(0),
         json_ns: who.json_ns.unwrap_or(0),
+        start_method: about.start_method.as_deref().and_then(StartMethod::named),
+        import_ns: about.import_ns.unwrap_or(0),
         measured,
         pinning: about.pins.then(|| "PyTorch's pin thread".to_owned()),
         started_unix_ns: 0,

@@ -20,6 +20,11 @@ impl StartMethod {
     /// All start methods.
     pub const ALL: [Self; 3] = [Self::Fork, Self::Spawn, Self::Forkserver];
 
+    /// Returns the method with this name in Python.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
     /// Returns the name in Python.
     pub fn name(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@ use loadscope_trace::{
     Aside, AsideKind, BatchContent, Collate, DeviceWait, Dispatch, EndReason, EventKind, Fetched,
     Field, FieldData, Function, Gauge, GaugeKind, Lane, Level, Message, Nanos, OnError, Origin,
     Part, Pictures, PinMemory, ProcessorTime, RandomStates, RunInfo, RunOptions, SampleTiming,
-    SourceLine, Stack, StackSamples, Stacks, Stage, StageTiming, WorkerInfo,
+    SourceLine, Stack, StackSamples, Stacks, Stage, StageTiming, StartMethod, WorkerInfo,
 };
 use loadscope_trace::{Clock, ClockMethod};
 use proptest::prelude::*;
@@ -139,6 +139,8 @@ pub fn info() -> impl Strategy<Value = RunInfo> {
             world_size: numbers.0[1],
             cores: numbers.0[2],
             json_ns: numbers.0[3],
+            start_method: numbers.1[0].and_then(|n| StartMethod::ALL.get(n as usize % 4).copied()),
+            import_ns: numbers.1[1].unwrap_or(0),
             measured: lists.1,
             pinning: texts.1,
             started_unix_ns: numbers.2,

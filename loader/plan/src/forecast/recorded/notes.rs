@@ -1,6 +1,8 @@
 //! Notes on assumptions for missing measurements.
 
-use loadscope_trace::{Origin, Part, PinMemory, ProcessCost, Run, count, percent, plural};
+use loadscope_trace::{
+    Origin, Part, PinMemory, ProcessCost, Run, StartMethod, count, percent, plural,
+};
 use loadscope_words::{Text, say, text};
 
 use super::{BatchFacts, Recorded, Setting};
@@ -103,14 +105,15 @@ impl Recorded {
         if self.options.num_workers > 0 {
             return None;
         }
-        let Some(cost) = ProcessCost::assumed(&run.info.origin) else {
+        let Some(cost) = ProcessCost::assumed(&run.info) else {
             let free = say!(
                 "Recorded without workers: forecasts assume that starting workers and transferring batches take no time"
             );
             return Some(free.to_owned());
         };
         Some(say!(
-            "Recorded without workers. Forecasts assume forked processes: {} to start each, {} until its first fetch, {} to end all, and no time to transfer batches. Spawned processes take seconds.",
+            "Recorded without workers. Forecasts assume the start method {}: {} to start each worker, {} until its first fetch, and {} to end all.",
+            run.info.start_method.unwrap_or(StartMethod::Fork).name(),
             cost.start,
             cost.begin,
             cost.end

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use loadscope_trace::{GaugeKind, Lane, Nanos, Origin, ProcessCost, Run, WorkerId};
+use loadscope_trace::{Fact, GaugeKind, Lane, Nanos, ProcessCost, Run, RunInfo, WorkerId};
 
 use super::batch::BatchFacts;
 use super::delays::median;
@@ -82,11 +82,12 @@ impl Startup {
             if started.is_empty() {
                 measured.without.push(before);
             } else {
-                measured.note_start(before, &started, &run.info.origin);
+                let each = start_of_one(run, epoch.start, end);
+                measured.note_start(before, &started, each, &run.info);
             }
         }
         let startup = measured.sum_up();
-        match ProcessCost::assumed(&run.info.origin) {
+        match ProcessCost::assumed(&run.info) {
             Some(cost) => startup.with(cost, run.info.options.num_workers > 0),
             None => startup,
         }
@@ -100,11 +101,23 @@ impl Startup {
             false => Self {
                 spawn: cost.start,
                 first_fetch: cost.begin,
+                first_computes: cost.import,
                 end,
                 ..self
             },
         }
     }
+}
+
+/// Returns the mean time that the main process needed to start a worker that is not forked. It sends the dataset through a pipe, and waits
+/// until the worker has imported the program if the data exceeds the capacity of the pipe.
+fn start_of_one(run: &Run, from: Nanos, until: Nanos) -> Option<Nanos> {
+    let mut sent = run.facts().iter().filter_map(|(at, fact)| match fact {
+        Fact::Sent(sent) if *at >= from && *at <= until => Some(sent),
+        _ => None,
+    });
+    let sent = sent.next()?;
+    Some(Nanos(sent.took.0 / i64::from(sent.workers.max(1))))
 }
 
 /// Returns the number of workers per core, at least 1.
@@ -148,22 +161,26 @@ struct Measured {
 impl Measured {
     /// Estimates the start of workers. They start in sequence before the first task, after work that is done once. Threads report their
     /// own start. The main process reports the start of processes: each one if they are forked, otherwise all at the end.
-    fn note_start(&mut self, before: Nanos, started: &[(Nanos, WorkerId)], origin: &Origin) {
+    fn note_start(
+        &mut self,
+        before: Nanos,
+        started: &[(Nanos, WorkerId)],
+        each: Option<Nanos>,
+        info: &RunInfo,
+    ) {
         let count = started.len() as i64;
-        if let (Some(usual), Some((first, _)), Some((last, _))) = (
-            ProcessCost::assumed(origin),
-            started.first(),
-            started.last(),
-        ) {
+        if let (Some(usual), Some((first, _)), Some((last, _))) =
+            (ProcessCost::assumed(info), started.first(), started.last())
+        {
             let last = (*last).min(before);
-            let spawn = match (last - *first).0 {
+            let estimate = match (last - *first).0 {
                 // All times are equal, or there is a single worker.
                 0 if count == 1 => last.min(usual.start),
                 0 => Nanos(last.0 / count),
                 // The time before the first start includes other work.
                 apart => Nanos(apart / (count - 1)).min(*first),
             };
-            let spawn = spawn.min(Nanos(last.0 / count));
+            let spawn = each.unwrap_or(estimate).min(Nanos(last.0 / count));
             self.spawn.push(spawn);
             self.first_task.push(before - Nanos(spawn.0 * count));
             self.until_runs.push(Nanos::ZERO);
@@ -205,7 +222,7 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use loadscope_trace::{
-        BatchId, Event, EventKind, Gauge, RunId, RunInfo, RunOptions, Stage, WorkerInfo,
+        BatchId, Event, EventKind, Gauge, Origin, RunId, RunOptions, Stage, WorkerInfo,
     };
 
     use super::*;
