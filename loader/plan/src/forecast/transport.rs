@@ -7,7 +7,7 @@
 
 use loadscope_trace::{Nanos, Origin};
 
-use super::number::float;
+use super::number::{float, nanos};
 use super::recorded::{SampleCost, Size};
 use super::step::StepLoad;
 use super::{Recorded, Setting};
@@ -174,6 +174,14 @@ impl Recorded {
         match self.json_ns {
             0 => 1.0,
             took => (JSON_NS / f64::from(took)).clamp(0.1, 10.0),
+        }
+    }
+
+    /// Returns the time for receiving a batch of the recorded size on an ordinary host, with this speed of Python.
+    pub(super) fn usual_receive(&self) -> Nanos {
+        match self.size {
+            Some(size) => nanos(RECEIVE.of(size, self.python_speed())),
+            None => Nanos(i64::MAX),
         }
     }
 

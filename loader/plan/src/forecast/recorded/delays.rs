@@ -39,8 +39,8 @@ pub(in super::super) struct Delays {
 
 impl Delays {
     /// Reads the delays from `facts`. `is_measured`: the waits of threads for each other are known and simulated, so delays are those
-    /// without competition.
-    pub fn of(run: &Run, facts: &[BatchFacts], is_measured: bool) -> Self {
+    /// without competition. `usual_receive`: the time for receiving a batch of this size on an ordinary host.
+    pub fn of(run: &Run, facts: &[BatchFacts], is_measured: bool, usual_receive: Nanos) -> Self {
         let waits: HashMap<u32, Nanos> = run
             .waits()
             .iter()
@@ -78,7 +78,7 @@ impl Delays {
                 None => all.note_single(batch, asked.copied()),
             }
         }
-        let receive = all.receiving(facts.len(), is_measured);
+        let receive = all.receiving(facts.len(), is_measured, usual_receive);
         let (interpreter, idle) = all.sending(receive, is_measured);
         let usual = |times: &mut Vec<Nanos>| match is_measured {
             true => tenth_percentile(times),
@@ -114,10 +114,14 @@ struct DelaySamples {
     returning: Vec<Nanos>,
     /// Times of receiving, and whether the worker computed its next batch meanwhile.
     receive: Vec<(Nanos, bool)>,
+    /// From the end of a batch, or the later call of `next`, to its arrival: at least the time of receiving.
+    arriving: Vec<Nanos>,
     /// From the end of a batch to its arrival at a waiting trainer, from idle workers.
     idle: Vec<Nanos>,
     /// Arrival times from busy workers, with the maximum delay by their next batch.
     busy: Vec<(Nanos, Nanos)>,
+    /// The same if the trainer called `next` later. These times start at the call.
+    busy_late: Vec<(Nanos, Nanos)>,
     to_pin: Vec<Nanos>,
     yielding: Vec<Nanos>,
     pull: Vec<Nanos>,
@@ -183,22 +187,27 @@ impl DelaySamples {
         let (Some(asked), Some(sent), Some(arrived)) = (asked, batch.made(), batch.arrived) else {
             return;
         };
-        if *asked > sent || batch.pinning.is_some() {
+        if batch.pinning.is_some() {
             return;
         }
-        let took = clamp_cost(arrived - sent);
+        let is_waiting = *asked <= sent;
+        let from = sent.max(*asked);
+        let took = clamp_cost(arrived - from);
         let begun = next.and_then(|n| n.fetching);
         let goes_on = next.filter(|_| begun.is_some_and(|at| at - sent < AT_ONCE));
-        match goes_on.and_then(BatchFacts::work) {
-            Some(work) => self.busy.push((took, work.min(SWITCH_INTERVAL))),
+        let longest = goes_on.and_then(BatchFacts::work);
+        match longest.map(|work| (took, work.min(SWITCH_INTERVAL))) {
+            Some(wait) if is_waiting => self.busy.push(wait),
+            Some(wait) if next.and_then(BatchFacts::made) > Some(from) => self.busy_late.push(wait),
             // A worker that starts a batch meanwhile is not idle.
-            None if begun.is_none_or(|at| at >= arrived) => self.idle.push(took),
-            None => {}
+            None if is_waiting && begun.is_none_or(|at| at >= arrived) => self.idle.push(took),
+            _ => {}
         }
     }
 
-    /// Returns the time for receiving a batch. A worker that computes delays it further, because both need its interpreter.
-    fn receiving(&self, batches: usize, is_measured: bool) -> Nanos {
+    /// Returns the time for receiving a batch. A worker that computes delays it further, because both need its interpreter. If all workers
+    /// do, it is at most the `usual` time.
+    fn receiving(&mut self, batches: usize, is_measured: bool, usual: Nanos) -> Nanos {
         let mut all: Vec<Nanos> = self.receive.iter().map(|(took, _)| *took).collect();
         if !is_measured {
             return median(&mut all);
@@ -209,8 +218,8 @@ impl DelaySamples {
             // A few batches that arrived early are not typical. Their mean would include the cause.
             (MIN_MEASURED.., _) if idle.len() * 2 >= batches => mean(&mut idle),
             (MIN_MEASURED.., _) => median(&mut idle),
-            (_, MIN_MEASURED..) => tenth_percentile(&mut all),
-            _ => median(&mut all),
+            (_, MIN_MEASURED..) => tenth_percentile(&mut all).min(usual),
+            _ => tenth_percentile(&mut self.arriving).min(usual),
         }
     }
 
@@ -224,7 +233,11 @@ impl DelaySamples {
                 tenth_percentile(&mut all).min(receive + Nanos(1_000_000))
             }
         };
-        let waits = self.busy.iter().map(|(took, longest)| {
+        let busy = match self.busy.len() {
+            MIN_MEASURED.. => &self.busy,
+            _ => &self.busy_late,
+        };
+        let waits = busy.iter().map(|(took, longest)| {
             let waited = (*took - idle).0.max(0) as f64;
             waited / longest.0.max(1) as f64
         });
@@ -270,6 +283,11 @@ impl DelaySamples {
             && asked <= sent
         {
             self.returning.push(clamp_cost(arrived - sent));
+        }
+        if let (Some(sent), Some(arrived)) = (sent, batch.arrived)
+            && asked <= arrived
+        {
+            self.arriving.push(clamp_cost(arrived - sent.max(asked)));
         }
         if let (Some(ready), Some((start, _))) = (batch.ready, batch.training) {
             self.yielding.push(clamp_cost(start - ready.max(asked)));
