@@ -42,9 +42,15 @@ impl ProcessCost {
             }
         };
         let begin = Nanos(import.0.saturating_add(Self::FORKED.begin.0));
+        // A spawned process removes at its end the modules that it imported.
+        let end = match info.start_method {
+            Some(StartMethod::Spawn) => Nanos(import.0 / 8 * 3),
+            _ => Self::FORKED.end,
+        };
         Some(Self {
             begin,
             import,
+            end,
             ..Self::FORKED
         })
     }

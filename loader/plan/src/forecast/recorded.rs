@@ -217,7 +217,12 @@ impl Recorded {
             ));
         }
         recorded.processor.fill_in(&mut recorded.samples);
-        recorded.delays = Delays::of(run, &facts, recorded.is_measured());
+        recorded.delays = Delays::of(
+            run,
+            &facts,
+            recorded.is_measured(),
+            recorded.usual_receive(),
+        );
         recorded.startup = Startup::of(run, &facts);
         let tasks = recorded.epochs.iter().flat_map(|e| &e.tasks);
         let mut beside: Vec<Nanos> = tasks.map(|t| t.beside).collect();
@@ -277,16 +282,18 @@ impl Recorded {
     /// The recorded time applies if the workers end in the recording and the setting, or in neither.
     pub(super) fn finish(&self, setting: &Setting, epoch: usize) -> Nanos {
         let recorded = self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.finish);
-        let workers = |n: usize| n.max(1) as f64;
-        // More processes take longer to end.
+        let cores = self.cores.unwrap_or(1).max(1) as f64;
+        let crowd = |workers: usize| (workers as f64 / cores).max(1.0);
+        // All processes end at once. More of them than cores take longer.
         let more = match self.origin {
-            Origin::Pytorch(_) => workers(setting.num_workers) / workers(self.options.num_workers),
+            Origin::Pytorch(_) => crowd(setting.num_workers) / crowd(self.options.num_workers),
             _ => 1.0,
         };
+        let scaled = |time: Nanos| Nanos((number::float(time) * more) as i64);
         match (self.setting().ends_workers(), setting.ends_workers()) {
             (true, false) => Nanos::ZERO,
-            (true, true) => Nanos((number::float(recorded) * more) as i64),
-            (false, true) => recorded + self.startup.end,
+            (true, true) => scaled(recorded),
+            (false, true) => recorded + scaled(self.startup.end),
             _ => recorded,
         }
     }
