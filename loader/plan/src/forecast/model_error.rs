@@ -17,15 +17,19 @@ const BUSY_CORES: f64 = 0.08;
 /// Error for a number of workers that was not recorded.
 const OTHER_WORKERS: f64 = 0.03;
 /// Error of the transport costs between processes: recorded, then assumed ones.
-const TRANSPORT: f64 = 0.25;
-const ASSUMED_TRANSPORT: f64 = 0.6;
+const TRANSPORT: f64 = 0.35;
+const ASSUMED_TRANSPORT: f64 = 0.8;
 /// Error for a stream split among other workers than recorded.
 const STREAM_SPLIT: f64 = 0.15;
 /// Error of the time to start and end other numbers of processes.
 const PROCESS_START: f64 = 0.5;
+/// Variation of the time from `iter(loader)` to the first fetch between two runs.
+const START_VARIATION: f64 = 0.15;
 
 /// Error of the setup work before the first batch, with other numbers of workers that share the cores.
 const SETUP: f64 = 0.3;
+/// Factor up to which the start of a process may take longer than assumed.
+const SLOW_BEGIN: f64 = 1.5;
 /// Setup time of a process itself, ns. Longer setups belong to the program.
 const USUAL_SETUP: f64 = 50e6;
 
@@ -70,9 +74,17 @@ impl Recorded {
             }
             false => 0.0,
         };
+        let starts = match is_process && setting.num_workers > 0 {
+            true => {
+                let spawn = float(self.startup.spawn) * setting.num_workers as f64;
+                started * (spawn + float(self.startup.first_fetch)) / time
+            }
+            false => 0.0,
+        };
         let [set_up, begun] = self.setup_error(setting, time, more * started);
         let parts = [
             (RUN_VARIATION, None),
+            (START_VARIATION * starts, None),
             set_up,
             begun,
             (
@@ -129,7 +141,8 @@ impl Recorded {
     /// number of process starts beyond the recorded ones.
     fn setup_error(&self, setting: &Setting, time: f64, more: f64) -> [Part; 2] {
         let cores = setting.cores.or(self.cores).map_or(1.0, |n| n as f64);
-        let own = (float(self.startup.first_fetch) - USUAL_SETUP).max(0.0);
+        let usual = float(self.startup.usual_begin) * SLOW_BEGIN;
+        let own = (float(self.startup.first_fetch) - usual.max(USUAL_SETUP)).max(0.0);
         let shared = more * float(self.startup.first_computes) / cores.max(1.0);
         match (self.setting().num_workers > 0, setting.num_workers > 0) {
             (true, false) => [

@@ -26,6 +26,8 @@ pub(in super::super) struct Startup {
     pub first_computes: Nanos,
     /// Time from the first task to the first fetch in an epoch that starts no workers.
     pub wake: Nanos,
+    /// Part of `first_fetch` that a process itself needs, as assumed. The rest is setup work of the program.
+    pub usual_begin: Nanos,
     /// Assumed time to end the workers of an epoch. It applies if no recorded epoch ends its workers.
     pub end: Nanos,
 }
@@ -95,15 +97,18 @@ impl Startup {
 
     /// Fills values that were not measured from the `cost` of processes.
     fn with(self, cost: ProcessCost, has_workers: bool) -> Self {
-        let end = cost.end;
+        let known = Self {
+            usual_begin: cost.begin,
+            end: cost.end,
+            ..self
+        };
         match has_workers {
-            true => Self { end, ..self },
+            true => known,
             false => Self {
                 spawn: cost.start,
                 first_fetch: cost.begin,
                 first_computes: cost.import,
-                end,
-                ..self
+                ..known
             },
         }
     }
@@ -214,7 +219,7 @@ impl Measured {
             first_fetch: median(&mut self.first_fetch),
             first_computes: median(&mut self.first_computes),
             wake,
-            end: Nanos::ZERO,
+            ..Startup::default()
         }
     }
 }
