@@ -721,9 +721,16 @@ def cores():
 
 
 def start_method():
-    """The start method of processes, without choosing one for the program: the first of all is the default."""
+    """Returns the start method of processes. Does not choose one for the program."""
     multiprocessing = sys.modules["multiprocessing"]
+    # The default is the first one.
     return multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
+
+
+def preloads_main():
+    """Returns True if the fork server imports the program before it forks a worker."""
+    version = sys.version_info[:3]
+    return version >= (3, 14, 1) or (3, 13, 8) <= version < (3, 14)
 
 
 @functools.cache
@@ -864,8 +871,6 @@ class Probe:
         self.inherited = []
         # What was sent to processes at their start: when pickling began and ended, the number of bytes, and the start method.
         self.sent = []
-        # CPU time of this process until PyTorch was imported.
-        self.import_ns = None
         # By id of the loader: a weak reference to it, and what `len` of it said.
         self.lengths = {}
         # By id of a loader, iterated or not: a weak reference to it, and where it was made. In a child they are the same.
@@ -1501,7 +1506,8 @@ def describe(loader, iterator, seeds):
     if context is not None:
         about["multiprocessing_context"] = quiet(lambda: str(context.get_start_method()))
     about["start_method"] = about.get("multiprocessing_context") or quiet(start_method)
-    about["import_ns"] = PROBE.import_ns
+    if about["start_method"] != "forkserver" or not preloads_main():
+        about["import_ns"] = FINDER.import_ns
     if plain and not is_iterable:
         about["dataset_len"] = number_of(lambda: len(dataset))
         if batches is None or not makes_batches or plain_class(batches, data) is data.BatchSampler:
@@ -3325,12 +3331,6 @@ def hook_worker_info(module):
             place(owner, "get_worker_info", get_worker_info)
 
 
-def hook_torch(module):
-    """Measures the CPU time of the process until PyTorch was imported, which a spawned worker needs again. Unknown if it was imported before."""
-    if quiet(lambda: module.__spec__._initializing, False):
-        PROBE.import_ns = time.process_time_ns()
-
-
 def hook_dataloader(module):
     """torch.utils.data.dataloader"""
     hook_construction(module.DataLoader)
@@ -3609,7 +3609,6 @@ OTHERS = {
 HOOKS = {
     # At once: PyTorch takes seconds to be imported, and the listener wonders about processes that load its libraries.
     "torch.version": lambda module: greet(),
-    "torch": hook_torch,
     "multiprocessing.popen_spawn_posix": hook_start_method,
     "multiprocessing.popen_forkserver": hook_start_method,
     "torch.utils.data.dataloader": hook_dataloader,
@@ -3640,7 +3639,27 @@ def hook(module, name):
 class Finder:
     """Hooks modules once they have been imported."""
 
+    def __init__(self):
+        # CPU time from here to the start of the last import that PyTorch itself makes. None if PyTorch was imported before.
+        self.import_ns = None
+        self.begun = time.process_time_ns()
+        self.measures = True
+
+    def measure(self):
+        """Measures the import of PyTorch. A hook of its own would be in the traceback of an import that fails."""
+        torch = sys.modules.get("torch")
+        if torch is None:
+            return
+        if getattr(getattr(torch, "__spec__", None), "_initializing", False):
+            self.import_ns = time.process_time_ns() - self.begun
+        else:
+            self.measures = False
+
     def find_spec(self, name, path=None, target=None):
+        if name == "torch":
+            self.begun = time.process_time_ns()
+        elif self.measures:
+            quiet(self.measure)
         if name in OTHERS:
             quiet(lambda: PROBE.put('["other",%d,%s]\n' % (now(), text_of(OTHERS[name]))))
             return None

@@ -36,11 +36,6 @@ def _enter():  # pragma: no cover
                         load("loadscope_probe")
                     except Exception:
                         sys.modules.pop("loadscope_probe", None)
-                        return None
-                # Its finder came too late for the search that is going on.
-                finder = getattr(sys.modules["loadscope_probe"], "FINDER", None)
-                return finder and finder.find_spec(name, path, target)
-            return None
 
     def load(name):
         from importlib.util import module_from_spec, spec_from_file_location

@@ -89,18 +89,9 @@ impl SampleShare {
 /// Returns the library function that a line calls in at least half of its samples, and the system call in which it waits, as in
 /// `get (requests/api.py), recvfrom (socket)`.
 pub fn callee(line: &HotLine<'_>) -> Option<String> {
-    let is_usual = |found: &(&Function, u64)| 2 * found.1 >= line.samples;
-    let callee = line.callee.filter(is_usual).map(|(called, _)| called);
-    let callee = callee.filter(|_| line.function.is_user());
-    let wait = line.wait.filter(is_usual).map(|(call, _)| call);
-    let (callee, wait) = (
-        callee.map(Function::described),
-        wait.map(Function::described),
-    );
-    match (callee, wait) {
-        (Some(callee), Some(wait)) => Some(format!("{callee}, {wait}")),
-        (callee, wait) => callee.or(wait),
-    }
+    let calls = [line.usual_callee(), line.usual_wait()];
+    let calls: Vec<String> = calls.iter().flatten().map(|f| f.described()).collect();
+    (!calls.is_empty()).then(|| calls.join(", "))
 }
 
 /// Hottest line of a sample.

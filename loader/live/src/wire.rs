@@ -54,7 +54,7 @@ pub struct About {
     /// Start method of the workers, or of processes in general if there are no workers.
     #[serde(deserialize_with = "lenient::maybe")]
     pub start_method: Option<String>,
-    /// CPU time of the main process until it had imported PyTorch. `None` if unknown.
+    /// CPU time for importing PyTorch, which a worker needs again unless it is forked, ns. `None` if unknown or never needed.
     #[serde(deserialize_with = "lenient::maybe")]
     pub import_ns: Option<u64>,
     #[serde(deserialize_with = "lenient::maybe")]

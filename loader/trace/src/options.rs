@@ -236,7 +236,8 @@ pub struct RunInfo {
     /// Start method of worker processes. `None` if unknown or without processes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_method: Option<StartMethod>,
-    /// CPU time of the main process until it had imported PyTorch, ns. 0 if unknown.
+    /// CPU time of the main process for importing PyTorch, ns. A worker needs it again, unless it is forked from a process that has imported
+    /// PyTorch. 0 if unknown, or if workers never need it.
     #[serde(skip_serializing_if = "is_zero")]
     pub import_ns: u64,
     /// Stages that the source measures. The time of any other stage is unknown, not zero.

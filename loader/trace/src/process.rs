@@ -9,7 +9,7 @@ pub struct ProcessCost {
     pub start: Nanos,
     /// Time from the start of a worker to its first fetch.
     pub begin: Nanos,
-    /// CPU time in `begin`.
+    /// CPU time of importing PyTorch, as a part of `begin`.
     pub import: Nanos,
     /// Time at the end of an epoch until all workers have ended.
     pub end: Nanos,
@@ -25,30 +25,32 @@ impl ProcessCost {
     };
     /// Assumed CPU time of importing PyTorch if it was not recorded.
     const IMPORT: Nanos = Nanos::from_millis(2000);
+    /// Maximum CPU time of an import: 10 min. A recording can contain any number.
+    const MAX_IMPORT: Nanos = Nanos::from_millis(600_000);
 
     /// Returns the assumed cost for a program. Returns `None` if workers are threads or the cost is unknown. Processes are forked unless the
-    /// recording contains another start method: then each imports PyTorch again.
+    /// recording contains another start method. A process that is not forked imports PyTorch again.
     pub fn assumed(info: &RunInfo) -> Option<Self> {
         let Origin::Pytorch(_) = info.origin else {
             return None;
         };
+        let import = i64::try_from(info.import_ns).unwrap_or(i64::MAX);
+        let import = Nanos(import).clamp(Nanos::ZERO, Self::MAX_IMPORT);
+        let is_unknown = import == Nanos::ZERO;
         let import = match info.start_method {
             None | Some(StartMethod::Fork) => return Some(Self::FORKED),
-            Some(StartMethod::Spawn | StartMethod::Forkserver) if info.import_ns == 0 => {
-                Self::IMPORT
-            }
-            Some(StartMethod::Spawn | StartMethod::Forkserver) => {
-                Nanos(i64::try_from(info.import_ns).unwrap_or(i64::MAX))
-            }
+            // A fork server of newer versions of Python imports the program once, and forks workers afterwards.
+            Some(StartMethod::Forkserver) if is_unknown => return Some(Self::FORKED),
+            Some(StartMethod::Spawn) if is_unknown => Self::IMPORT,
+            Some(StartMethod::Forkserver | StartMethod::Spawn) => import,
         };
-        let begin = Nanos(import.0.saturating_add(Self::FORKED.begin.0));
-        // A spawned process removes at its end the modules that it imported.
+        // A spawned process removes its imported modules at its end.
         let end = match info.start_method {
             Some(StartMethod::Spawn) => Nanos(import.0 / 8 * 3),
             _ => Self::FORKED.end,
         };
         Some(Self {
-            begin,
+            begin: import + Self::FORKED.begin,
             import,
             end,
             ..Self::FORKED

@@ -29,7 +29,22 @@ pub struct HotLine<'a> {
     pub wait: Option<(&'a Function, u64)>,
 }
 
-impl HotLine<'_> {
+impl<'a> HotLine<'a> {
+    /// Returns the library function that the user's line calls in at least half of its samples.
+    pub fn usual_callee(&self) -> Option<&'a Function> {
+        self.usual(self.callee).filter(|_| self.function.is_user())
+    }
+
+    /// Returns the system call in which at least half of the samples wait.
+    pub fn usual_wait(&self) -> Option<&'a Function> {
+        self.usual(self.wait)
+    }
+
+    fn usual(&self, found: Option<(&'a Function, u64)>) -> Option<&'a Function> {
+        let usual = found.filter(|(_, samples)| 2 * samples >= self.samples);
+        usual.map(|(function, _)| function)
+    }
+
     /// Returns the name of the file without its folders, and the line: `dataset.py:42`.
     pub fn place(&self) -> String {
         place(&self.function.file, self.line)

@@ -64,7 +64,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
         between: None,
     };
     let mut rows = vec![recorded];
-    if prospects.has_reportable_error() {
+    if prospects.differs_from_recorded() {
         rows.push(Row {
             name: say!("the same settings, forecast").to_owned(),
             took: prospects.refit,

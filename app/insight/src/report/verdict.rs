@@ -130,7 +130,7 @@ pub fn best_change(report: &Report) -> Vec<Fact> {
             let gain = signed(prospects.change(first.took));
             let (change, took) = (first.change, time(first.took));
             let now = time(prospects.now());
-            let said = match prospects.has_reportable_error() {
+            let said = match prospects.differs_from_recorded() {
                 true => say!("{change}: {took} instead of {now} (both forecast, {gain})"),
                 false => say!("{change}: {took} forecast instead of {now} ({gain})"),
             };

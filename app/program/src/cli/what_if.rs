@@ -148,6 +148,8 @@ impl ForecastReport<'_> {
             let waited = self.recorded.waited().as_secs_f64();
             map.insert("waited_seconds".into(), waited.into());
             map.insert("forecast_seconds".into(), own.time.as_secs_f64().into());
+            let recording = self.prospects.recording.as_secs_f64();
+            map.insert("recording_seconds".into(), recording.into());
         }
         json!({
             "loader": self.loader.as_ref().map(|loader| loader.json().0),

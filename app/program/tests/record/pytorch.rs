@@ -147,6 +147,47 @@ fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
     );
 }
 
+/// The start method and the time of imports are known without workers.
+#[test]
+fn a_recording_without_workers_has_the_start_method_of_the_program() {
+    let Some(python) = needed_pytorch() else {
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for method in ["default", "fork", "spawn", "forkserver"] {
+        // The recorder chooses no method for the program, which can still choose one.
+        let (before, after) = match method {
+            "default" => (
+                String::new(),
+                "assert multiprocessing.get_start_method(allow_none=True) is None; multiprocessing.set_start_method('spawn')",
+            ),
+            _ => (format!("multiprocessing.set_start_method({method:?})"), ""),
+        };
+        let program = format!(
+            "import multiprocessing, torch, torch.utils.data as data\n{before}\n\
+             for batch in data.DataLoader(range(20)): pass\n{after}\n"
+        );
+        let script = dir.path().join("train.py");
+        let log = dir.path().join(format!("{method}.jsonl"));
+        std::fs::write(&script, program).expect("written");
+        let script = script.to_str().expect("text");
+        let ended = record(&log, &[python.to_str().expect("text"), script]);
+        assert!(ended.status.success(), "{:?}", words(&ended));
+        let events = std::fs::read_to_string(&log).expect("a recording");
+        let started = events.lines().find(|line| line.contains("run_started"));
+        let started: serde_json::Value =
+            serde_json::from_str(started.expect("a loader")).expect("an event");
+        let methods = match method {
+            "default" => ["fork", "forkserver"],
+            one => [one, one],
+        };
+        let found = started["info"]["start_method"].as_str().expect("a method");
+        assert!(methods.contains(&found), "{started}");
+        let import = started["info"]["import_ns"].as_u64().expect("measured");
+        assert!((50_000_000..60_000_000_000).contains(&import), "{import}");
+    }
+}
+
 /// Programs create a new loader for every validation. These loaders count as one loader with many epochs.
 #[test]
 fn a_recreated_loader_continues_the_earlier_one() {

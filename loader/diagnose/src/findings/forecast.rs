@@ -79,10 +79,11 @@ pub struct ForecastSet {
     /// Recorded duration of the run. Seconds in JSON.
     #[serde(rename = "recorded_seconds", serialize_with = "seconds")]
     pub recorded: Nanos,
-    /// Forecast duration for the recorded settings. Seconds in JSON. With `recording`, an exact model gives the recorded duration.
+    /// Forecast duration of a run with the recorded settings and without recording. Seconds in JSON. With `recording`, an exact model gives
+    /// the recorded duration.
     #[serde(rename = "refit_seconds", serialize_with = "seconds")]
     pub refit: Nanos,
-    /// Time that recording adds to the recorded run, as forecast. Seconds in JSON.
+    /// Time that recording adds to the recorded run, as simulated. Seconds in JSON.
     #[serde(rename = "recording_seconds", serialize_with = "seconds")]
     pub recording: Nanos,
     /// Upper end of the 90 % interval of `refit`. Seconds in JSON.
@@ -162,7 +163,7 @@ impl ForecastSet {
     pub const MAX_ERROR: f64 = 0.1;
     /// Maximum error of a model that fits the run well: 5 %. Above, the forecasts are estimates.
     pub const MAX_PRECISE_ERROR: f64 = 0.05;
-    /// Minimum error that Loadscope reports: 0.5 %.
+    /// Minimum difference that Loadscope reports: 0.5 %.
     const MIN_REPORTED_ERROR: f64 = 0.005;
     /// Minimum gain of a change, as a share: 2 %. Smaller gains are within the error of a forecast.
     pub const MIN_GAIN: f64 = 0.02;
@@ -181,9 +182,10 @@ impl ForecastSet {
         Nanos(self.refit.0.saturating_add(self.recording.0))
     }
 
-    /// Returns true if the error is at least 0.5 %.
-    pub fn has_reportable_error(&self) -> bool {
-        self.error().abs() >= Self::MIN_REPORTED_ERROR
+    /// Returns true if the forecast for the recorded settings differs by at least 0.5 % from the recorded duration.
+    pub fn differs_from_recorded(&self) -> bool {
+        let apart = (self.refit - self.recorded).0.unsigned_abs() as f64;
+        apart >= Self::MIN_REPORTED_ERROR * self.recorded.0.max(1) as f64
     }
 
     /// Returns true if the forecasts are reliable: the error is at most [`ForecastSet::MAX_ERROR`].

@@ -40,16 +40,9 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
 
 /// Returns the remedy for a line, by the library that it calls and by its wait.
 fn remedy(line: &HotLine<'_>) -> &'static str {
-    let usual = |found: Option<&'_ (&Function, u64)>| {
-        let usual = found.filter(|(_, samples)| 2 * samples >= line.samples);
-        usual
-            .map(|(function, _)| function.file.clone())
-            .unwrap_or_default()
-    };
-    let file = match line.function.is_user() {
-        true => usual(line.callee.as_ref()),
-        false => String::new(),
-    };
+    let file = |found: Option<&Function>| found.map(|f| f.file.clone()).unwrap_or_default();
+    let wait = file(line.usual_wait());
+    let file = file(line.usual_callee());
     let is_in = |packages: &[&str]| {
         let folder = |name: &&str| {
             file.contains(&format!("/{name}/")) || file.ends_with(&format!("/{name}.py"))
@@ -63,7 +56,7 @@ fn remedy(line: &HotLine<'_>) -> &'static str {
         "requests", "urllib", "urllib3", "http", "socket", "ssl", "boto3", "botocore", "s3fs",
         "fsspec",
     ]);
-    match usual(line.wait.as_ref()).as_str() {
+    match wait.as_str() {
         wait if is_network || wait == "<socket>" => {
             say!("Download the files before training, or keep them in a local cache")
         }

@@ -124,6 +124,19 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_start_method_is_left_out() {
+        let of = |method: &str| {
+            let info = made(&format!(
+                r#"{{"start_method":"{method}","import_ns":1300000000}}"#
+            ));
+            (info.start_method, info.import_ns)
+        };
+        assert_eq!(of("spawn"), (Some(StartMethod::Spawn), 1_300_000_000));
+        assert_eq!(of("threads"), (None, 1_300_000_000));
+        assert_eq!((made("{}").start_method, made("{}").import_ns), (None, 0));
+    }
+
+    #[test]
     fn a_pytorch_loader_becomes_run_information() {
         let info = made(
             r#"{"dataset":"ImageFolder","dataset_len":1281167,"batch_size":256,"num_workers":8,"prefetch_factor":2,"in_order":true,

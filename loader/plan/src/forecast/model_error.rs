@@ -23,14 +23,14 @@ const ASSUMED_TRANSPORT: f64 = 0.8;
 const STREAM_SPLIT: f64 = 0.15;
 /// Error of the time to start and end other numbers of processes.
 const PROCESS_START: f64 = 0.5;
-/// Variation of the time from `iter(loader)` to the first fetch between two runs.
+/// Variation of the time from the start of the first worker to its first fetch, between two runs.
 const START_VARIATION: f64 = 0.15;
 
 /// Error of the setup work before the first batch, with other numbers of workers that share the cores.
 const SETUP: f64 = 0.3;
 /// Factor up to which the start of a process may take longer than assumed.
 const SLOW_BEGIN: f64 = 1.5;
-/// Setup time of a process itself, ns. Longer setups belong to the program.
+/// Minimum of the setup time of a process itself, ns. Longer setups belong to the program.
 const USUAL_SETUP: f64 = 50e6;
 
 /// Uncertainty of a forecast.
@@ -70,7 +70,9 @@ impl Recorded {
         };
         let processes = match is_process {
             true => {
-                more * started * (float(self.startup.spawn) + float(self.startup.end) / 2.0) / time
+                let starts = more * float(self.startup.spawn);
+                let end = float(self.startup.end) * self.workers_per_core(setting) / 2.0;
+                started * (starts + if more > 0.0 { end } else { 0.0 }) / time
             }
             false => 0.0,
         };

@@ -237,7 +237,7 @@ impl Recorded {
             recorded.remove_contention();
         }
         // The recorded run has this overhead, forecasts do not.
-        recorded.refit = recorded.refit();
+        recorded.refit = recorded.simulate_recorded();
         recorded.overhead = recorded.recording_overhead();
         Ok(recorded)
     }
@@ -282,20 +282,25 @@ impl Recorded {
     /// The recorded time applies if the workers end in the recording and the setting, or in neither.
     pub(super) fn finish(&self, setting: &Setting, epoch: usize) -> Nanos {
         let recorded = self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.finish);
-        let cores = self.cores.unwrap_or(1).max(1) as f64;
-        let crowd = |workers: usize| (workers as f64 / cores).max(1.0);
-        // All processes end at once. More of them than cores take longer.
-        let more = match self.origin {
-            Origin::Pytorch(_) => crowd(setting.num_workers) / crowd(self.options.num_workers),
-            _ => 1.0,
+        // All workers end at once. More of them than cores take longer.
+        let scaled = |time: Nanos, factor: f64| match self.origin {
+            Origin::Pytorch(_) => Nanos((number::float(time) * factor) as i64),
+            _ => time,
         };
-        let scaled = |time: Nanos| Nanos((number::float(time) * more) as i64);
-        match (self.setting().ends_workers(), setting.ends_workers()) {
+        let own = self.setting();
+        let crowd = self.workers_per_core(setting);
+        match (own.ends_workers(), setting.ends_workers()) {
             (true, false) => Nanos::ZERO,
-            (true, true) => scaled(recorded),
-            (false, true) => recorded + scaled(self.startup.end),
+            (true, true) => scaled(recorded, crowd / self.workers_per_core(&own)),
+            (false, true) => recorded + scaled(self.startup.end, crowd),
             _ => recorded,
         }
+    }
+
+    /// Returns the number of workers per core, at least 1.
+    pub(super) fn workers_per_core(&self, setting: &Setting) -> f64 {
+        let cores = self.cores_of(setting).unwrap_or(f64::INFINITY);
+        (setting.num_workers as f64 / cores.max(1.0)).max(1.0)
     }
 
     pub(super) fn stops_at_errors(&self) -> bool {

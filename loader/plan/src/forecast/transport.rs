@@ -177,12 +177,14 @@ impl Recorded {
         }
     }
 
-    /// Returns the time for receiving a batch of the recorded size on an ordinary host, with this speed of Python.
+    /// Returns the time for receiving a batch of the recorded size on an ordinary host, with this speed of Python. A batch of unknown size
+    /// has one tensor.
     pub(super) fn usual_receive(&self) -> Nanos {
-        match self.size {
-            Some(size) => nanos(RECEIVE.of(size, self.python_speed())),
-            None => Nanos(i64::MAX),
-        }
+        let one = Size {
+            tensors: 1.0,
+            bytes: 0.0,
+        };
+        nanos(RECEIVE.of(self.size.unwrap_or(one), self.python_speed()))
     }
 
     /// Returns the overhead of a recording of a program with processes.

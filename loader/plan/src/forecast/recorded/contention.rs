@@ -160,7 +160,7 @@ impl Recorded {
     }
 
     /// Returns the forecast of the recorded run.
-    pub(super) fn refit(&self) -> Nanos {
+    pub(super) fn simulate_recorded(&self) -> Nanos {
         let Ok(setting) = self.checked(&self.setting()) else {
             return self.time;
         };

@@ -114,13 +114,13 @@ struct DelaySamples {
     returning: Vec<Nanos>,
     /// Times of receiving, and whether the worker computed its next batch meanwhile.
     receive: Vec<(Nanos, bool)>,
-    /// From the end of a batch, or the later call of `next`, to its arrival: at least the time of receiving.
+    /// From the end of a batch, or the later call of `next`, to its arrival. Receiving is a part of it.
     arriving: Vec<Nanos>,
     /// From the end of a batch to its arrival at a waiting trainer, from idle workers.
     idle: Vec<Nanos>,
     /// Arrival times from busy workers, with the maximum delay by their next batch.
     busy: Vec<(Nanos, Nanos)>,
-    /// The same if the trainer called `next` later. These times start at the call.
+    /// Arrival times from busy workers since a call of `next` that came after the end of the batch, with the same maximum delay.
     busy_late: Vec<(Nanos, Nanos)>,
     to_pin: Vec<Nanos>,
     yielding: Vec<Nanos>,
@@ -206,7 +206,7 @@ impl DelaySamples {
     }
 
     /// Returns the time for receiving a batch. A worker that computes delays it further, because both need its interpreter. If all workers
-    /// do, it is at most the `usual` time.
+    /// compute, the result is at most `usual`.
     fn receiving(&mut self, batches: usize, is_measured: bool, usual: Nanos) -> Nanos {
         let mut all: Vec<Nanos> = self.receive.iter().map(|(took, _)| *took).collect();
         if !is_measured {
@@ -233,12 +233,13 @@ impl DelaySamples {
                 tenth_percentile(&mut all).min(receive + Nanos(1_000_000))
             }
         };
-        let busy = match self.busy.len() {
-            MIN_MEASURED.. => &self.busy,
-            _ => &self.busy_late,
+        // After a late call, only receiving is left.
+        let (busy, usual) = match self.busy.len() {
+            MIN_MEASURED.. => (&self.busy, idle),
+            _ => (&self.busy_late, receive),
         };
         let waits = busy.iter().map(|(took, longest)| {
-            let waited = (*took - idle).0.max(0) as f64;
+            let waited = (*took - usual).0.max(0) as f64;
             waited / longest.0.max(1) as f64
         });
         let mut waits: Vec<f64> = waits.collect();
@@ -324,3 +325,6 @@ pub(in super::super) fn median(times: &mut [Nanos]) -> Nanos {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -114,15 +114,17 @@ impl Startup {
     }
 }
 
-/// Returns the mean time that the main process needed to start a worker that is not forked. It sends the dataset through a pipe, and waits
-/// until the worker has imported the program if the data exceeds the capacity of the pipe.
+/// Returns the mean time that the main process needed to start a worker that is not forked. The main process sends the dataset through a
+/// pipe. If the dataset exceeds the capacity of the pipe, the main process waits until the worker has imported the program.
 fn start_of_one(run: &Run, from: Nanos, until: Nanos) -> Option<Nanos> {
     let mut sent = run.facts().iter().filter_map(|(at, fact)| match fact {
         Fact::Sent(sent) if *at >= from && *at <= until => Some(sent),
         _ => None,
     });
     let sent = sent.next()?;
-    Some(Nanos(sent.took.0 / i64::from(sent.workers.max(1))))
+    Some(Nanos(
+        clamp_cost(sent.took).0 / i64::from(sent.workers.max(1)),
+    ))
 }
 
 /// Returns the number of workers per core, at least 1.
@@ -225,75 +227,4 @@ impl Measured {
 }
 
 #[cfg(test)]
-mod tests {
-    use loadscope_trace::{
-        BatchId, Event, EventKind, Gauge, Origin, RunId, RunOptions, Stage, WorkerInfo,
-    };
-
-    use super::*;
-
-    /// Returns the startup of four workers on two cores. They use `cores` each, and fetch after a second.
-    fn startup(cores: f64) -> Startup {
-        const WORKERS: u16 = 4;
-        let mut run = Run::new(RunInfo {
-            origin: Origin::Pytorch("2.13.0".to_owned()),
-            cores: 2,
-            options: RunOptions {
-                num_workers: usize::from(WORKERS),
-                ..RunOptions::default()
-            },
-            ..RunInfo::default()
-        });
-        let mut all = vec![(0, EventKind::EpochStarted { epoch: 0 })];
-        for worker in 0..WORKERS {
-            let info = WorkerInfo {
-                worker,
-                seed: None,
-                os_id: None,
-            };
-            let batch = BatchId {
-                epoch: 0,
-                idx: u32::from(worker),
-            };
-            let stage = Stage::Fetching;
-            let gauge = |at| {
-                let gauge = Gauge {
-                    lane: Some(Lane::Worker(worker)),
-                    what: GaugeKind::Cpu,
-                    part: None,
-                    value: cores,
-                };
-                (at * 100, EventKind::Gauge(Box::new(gauge)))
-            };
-            all.push((0, EventKind::WorkerStarted(Box::new(info))));
-            let sent = EventKind::dispatched(batch, Some(worker), [u64::from(worker)]);
-            all.push((0, sent));
-            all.extend((1_i64..10).map(gauge));
-            all.push((1000, EventKind::Entered { batch, stage }));
-        }
-        all.sort_by_key(|(at, _)| *at);
-        for (at, kind) in all {
-            let (at, run_id) = (Nanos::from_millis(at), RunId(0));
-            run.apply(&Event {
-                at,
-                run: run_id,
-                kind,
-            });
-        }
-        let rows = 0..run.batches().len();
-        let facts: Vec<BatchFacts> = rows.filter_map(|row| BatchFacts::of(&run, row)).collect();
-        Startup::of(&run, &facts)
-    }
-
-    /// Regression test: the wait for a core during the import of PyTorch counted twice.
-    #[test]
-    fn workers_that_import_at_once_wait_for_cores_only() {
-        let busy = startup(0.5);
-        assert_eq!(busy.first_computes, Nanos::from_millis(500));
-        assert_eq!(busy.first_fetch, Nanos::from_millis(500));
-        // They use a quarter of the cores, so 750 ms are another wait.
-        let waiting = startup(0.125);
-        assert_eq!(waiting.first_computes, Nanos::from_millis(125));
-        assert_eq!(waiting.first_fetch, Nanos::from_millis(125 + 750));
-    }
-}
+mod tests;

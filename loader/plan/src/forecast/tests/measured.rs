@@ -216,3 +216,15 @@ fn other_threads_of_a_main_process_do_not_lengthen_its_batches() {
     };
     assert_eq!(forecast(Some(8)), forecast(None));
 }
+
+/// Regression test: the recorded run was compared with a forecast without the time that recording adds.
+#[test]
+fn the_forecast_of_the_recorded_run_includes_the_overhead_of_recording() {
+    let recorded = recorded(0);
+    let own = recorded.forecast(&recorded.setting());
+    assert!(recorded.refit > own.expect("it can be forecast").time);
+    let prospects = recorded.prospects(&|_| true);
+    let prospects = prospects.expect("sound").expect("wanted");
+    assert!(prospects.recording > Nanos::ZERO);
+    assert_eq!(prospects.recorded_refit(), recorded.refit);
+}

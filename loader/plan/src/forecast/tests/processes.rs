@@ -4,6 +4,7 @@ use loadscope_trace::{Aside, AsideKind, EndReason, ProcessCost, WorkerInfo};
 
 use super::*;
 
+mod methods;
 mod outside;
 
 /// PyTorch program. Times are ms.
