@@ -22,7 +22,7 @@ from settings import DEFAULTS, WORKLOADS, arguments, in_python, program_of, reco
 HERE = pathlib.Path(__file__).resolve().parent
 # Relative difference up to which forecasts count as equal, as in Loadscope itself.
 AS_GOOD = 0.02
-# A program is slower than recorded beyond this relative difference.
+# Relative difference above which a program counts as slower.
 SLOWER = 0.03
 # Seconds of a run and of a forecast. Spawned workers on a busy host take a minute.
 MOST, MOST_FORECAST = 240, 120
@@ -210,7 +210,9 @@ class Evaluation:
 
     def __init__(self, name, kept, answer, forecasts):
         self.name, self.title = name, title_of(name)
-        self.refit = answer["recorded"]["seconds"], answer["recorded"]["forecast_seconds"]
+        recorded = answer["recorded"]
+        # The recorded run has the overhead of recording, which a forecast has not.
+        self.refit = recorded["seconds"], recorded["forecast_seconds"] + recorded.get("recording_seconds", 0)
         self.recommended = recommended(answer)
         self.outcomes = [Outcome(tried, one) for tried, one in zip(kept["tried"], forecasts) if tried["turns"]]
         # Another order changes the training, so Loadscope does not recommend it for speed alone.

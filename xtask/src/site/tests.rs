@@ -31,11 +31,11 @@ const FIGURES: &[(&str, &[&str])] = &[
     ("tests/pytorch/OVERHEAD.md", &["0.88 %", "3.33", "0.95 µs"]),
     (
         "tests/pytorch/TRUTH.md",
-        &["132", "3.5 %", "24.3 %", "89.4 %"],
+        &["132", "4.1 %", "19.6 %", "94.7 %"],
     ),
     (
         "tests/pytorch/DRAWN.md",
-        &["134", "5.6 %", "31.5 %", "76.1 %"],
+        &["303", "4.6 %", "19.1 %", "90.4 %"],
     ),
     ("tests/pytorch/CAUSES.md", &["44"]),
     ("tests/faults/RESULTS.md", &["465"]),
