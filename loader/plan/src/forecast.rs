@@ -14,6 +14,7 @@ mod load;
 mod memory;
 mod model_error;
 mod number;
+mod overhead;
 mod prospects;
 mod recorded;
 mod resample;

@@ -24,7 +24,7 @@ use loadscope_trace::{
 use loadscope_words::say;
 
 use super::number::{self, clamp_cost};
-use super::transport::RecordingOverhead;
+use super::overhead::RecordingOverhead;
 use super::{ForecastError, Setting};
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, SWITCH_INTERVAL, median};

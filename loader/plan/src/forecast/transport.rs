@@ -8,6 +8,7 @@
 use loadscope_trace::{Nanos, Origin};
 
 use super::number::{float, nanos};
+use super::overhead::RecordingOverhead;
 use super::recorded::{SampleCost, Size};
 use super::step::StepLoad;
 use super::{Recorded, Setting};
@@ -72,23 +73,6 @@ fn collate(size: Size, speed: f64) -> f64 {
 /// Minimum share of a measured time that remains after a subtraction.
 const MIN_SHARE: f64 = 0.1;
 
-/// Overhead of recording: per batch in its worker, per sample, per training step, and per received batch, ns.
-const RECORDING_OVERHEAD: RecordingOverhead = RecordingOverhead {
-    batch: 30_000.0,
-    sample: 350.0,
-    step: 25_000.0,
-    receive: 25_000.0,
-};
-
-/// Time that recording adds, ns.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RecordingOverhead {
-    batch: f64,
-    sample: f64,
-    step: f64,
-    receive: f64,
-}
-
 /// Changes of the transport costs in a setting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TransportChange {
@@ -146,7 +130,8 @@ impl Recorded {
             return 0.0;
         }
         let speed = self.python_speed();
-        let recorded = float(self.beside) + float(self.delays.receive) + RECORDING_OVERHEAD.batch;
+        let recorded =
+            float(self.beside) + float(self.delays.receive) + RecordingOverhead::MEASURED.batch;
         match (changes_side, self.size) {
             (true, Some(size)) => recorded + collate(size, speed) + TOUCH.of(size, speed),
             // The size of the batches is unknown.
@@ -190,7 +175,7 @@ impl Recorded {
     /// Returns the overhead of a recording of a program with processes.
     pub(super) fn recording_overhead(&self) -> RecordingOverhead {
         match matches!(self.origin, Origin::Pytorch(_)) && self.is_measured() {
-            true => RECORDING_OVERHEAD,
+            true => RecordingOverhead::MEASURED,
             false => RecordingOverhead::default(),
         }
     }
