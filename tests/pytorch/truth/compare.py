@@ -308,8 +308,8 @@ class Head:
         if self.regret:
             text += " The largest regret is %s (%s)." % (percent(self.regret[0]), self.regret[1])
         if self.remedies:
-            text += " Of %d recommended settings, %d made the program more than %s slower%s." % (
-                self.remedies, len(self.slower), percent(SLOWER), ": " * bool(self.slower) + ", ".join(
+            text += " %d of %d recommended settings made the program more than %s slower%s." % (
+                len(self.slower), self.remedies, percent(SLOWER), ": " * bool(self.slower) + ", ".join(
                     "%s by %s" % (name, percent(slowdown)) for slowdown, name in self.slower))
         if self.gain is not None:
             text += " They save %s of the time that the best settings save." % percent(self.gain)

@@ -41,7 +41,7 @@ for line in (
     "the recorded run took 2.10 s, for which 2.05 s are forecast (-2.4 %)",
     "Over 3 outcomes the median error is 19.3 %",
     "1 had no forecast",
-    "Of 1 recommended settings, 0 made the program more than 3.0 % slower.",
+    "0 of 1 recommended settings made the program more than 3.0 % slower.",
 ):
     assert line in page, line + "\n" + page
 assert "0: +10.0 %  2: -28.6 %!  4~: refused" in evaluation("2", *EXAMPLE).line()
@@ -59,7 +59,7 @@ for recommended, chosen, regret in (("4", "4", 0.1), ("5", "2", 0.2)):
 assert "slower. They save 50.0 % of the time that the best settings save." in compare.Head([evaluation("4", *good)]).sentence()
 worse = [(tried("2", 1.0), forecast(2, 2, 2)), (tried("4", 1.5), forecast(1, 1, 1)), (tried("0", 0.5), forecast(3, 3, 3))]
 text = compare.Head([evaluation("4", *worse), evaluation("2", *worse)]).sentence()
-assert "Of 2 recommended settings, 1 made the program more than 3.0 % slower: jpeg by 50.0 %. They save -50.0 % of" in text, text
+assert "1 of 2 recommended settings made the program more than 3.0 % slower: jpeg by 50.0 %. They save -50.0 % of" in text, text
 
 assert settings.arguments(settings.setting("4/1")) == ["num_workers=4", "prefetch_factor=1", "in_order=true", "persistent_workers=false"]
 assert settings.arguments(settings.setting("0")) == ["num_workers=0"]
