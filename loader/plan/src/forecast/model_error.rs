@@ -60,7 +60,6 @@ impl Recorded {
         let batches: f64 = epochs
             .map(|e| e.tasks.len() as f64 * e.weight.batches * e.weight.epochs)
             .sum();
-        let is_process = matches!(self.origin, Origin::Pytorch(_));
         let changes_side = (own.num_workers > 0) != (setting.num_workers > 0);
         let way = self.transport_time(changes_side) * batches / time;
         let more = setting.num_workers.abs_diff(own.num_workers) as f64;
@@ -68,25 +67,14 @@ impl Recorded {
             true => self.epochs.len().max(1) as f64,
             false => 1.0,
         };
-        let processes = match is_process {
-            true => {
-                let starts = more * float(self.startup.spawn);
-                let end = float(self.startup.end) * self.workers_per_core(setting) / 2.0;
-                started * (starts + if more > 0.0 { end } else { 0.0 }) / time
-            }
-            false => 0.0,
-        };
-        let starts = match is_process && setting.num_workers > 0 {
-            true => {
-                let spawn = float(self.startup.spawn) * setting.num_workers as f64;
-                started * (spawn + float(self.startup.first_fetch)) / time
-            }
-            false => 0.0,
+        let [processes, starts] = match matches!(self.origin, Origin::Pytorch(_)) {
+            true => self.start_error(setting, more, started),
+            false => [0.0; 2],
         };
         let [set_up, begun] = self.setup_error(setting, time, more * started);
         let parts = [
             (RUN_VARIATION, None),
-            (START_VARIATION * starts, None),
+            (starts / time, None),
             set_up,
             begun,
             (
@@ -119,7 +107,7 @@ impl Recorded {
                 false => (0.0, None),
             },
             (
-                PROCESS_START * processes,
+                processes / time,
                 Some(say!(
                     "the time to start and end other numbers of processes was not recorded"
                 )),
@@ -137,6 +125,24 @@ impl Recorded {
                 .filter(|(share, _)| *share > 0.1)
                 .and_then(|(_, why)| *why),
         }
+    }
+
+    /// Returns the error from starting and ending `more` processes than recorded, and from the variation of starts, ns. `started` is the
+    /// number of times that the workers are started.
+    fn start_error(&self, setting: &Setting, more: f64, started: f64) -> [f64; 2] {
+        let spawn = float(self.startup.spawn);
+        let end = match more > 0.0 {
+            true => float(self.startup.end) * self.workers_per_core(setting) / 2.0,
+            false => 0.0,
+        };
+        let begin = match setting.num_workers {
+            0 => 0.0,
+            workers => spawn * workers as f64 + float(self.startup.first_fetch),
+        };
+        [
+            PROCESS_START * started * (more * spawn + end),
+            START_VARIATION * started * begin,
+        ]
     }
 
     /// Returns the error from setup work before the first batch: by the main process, then by other numbers of workers. `more` is the
