@@ -211,6 +211,7 @@ impl Recorded {
         };
         recorded.measure(run);
         let facts = recorded.take_epochs(run, parts);
+        recorded.lines.spread_short_samples();
         if recorded.tasks() == 0 {
             return Err(ForecastError(
                 say!("the recording has no fetch times, so nothing can be forecast").to_owned(),

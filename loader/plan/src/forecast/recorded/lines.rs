@@ -15,6 +15,9 @@ const MAX_LINES: usize = 8;
 /// Minimum share of a line in the time of fetching.
 const MIN_SHARE: f64 = 0.02;
 
+/// Number of periods below which the stacks of a single sample say nothing about it.
+const FEW_PERIODS: i64 = 10;
+
 /// Time of the samples in the hottest lines of fetching. The lines are parts of the named stages, or of the rest.
 #[derive(Clone, Debug, Default)]
 pub(in crate::forecast) struct Lines {
@@ -22,6 +25,17 @@ pub(in crate::forecast) struct Lines {
     pub costs: Vec<StageCosts>,
     /// Line of each stack.
     line_of: HashMap<u32, usize>,
+    short: ShortSamples,
+}
+
+/// Samples that are shorter than a few periods of the stacks, all together.
+#[derive(Clone, Debug, Default)]
+struct ShortSamples {
+    /// Position and time of each sample, without waits for a core, ns.
+    samples: Vec<(usize, f64)>,
+    /// Number of their stacks, and of those in each line.
+    stacks: u64,
+    in_line: Vec<u64>,
 }
 
 impl Lines {
@@ -46,6 +60,10 @@ impl Lines {
         });
         Self {
             line_of: line_of.collect(),
+            short: ShortSamples {
+                in_line: vec![0; costs.len()],
+                ..ShortSamples::default()
+            },
             costs,
         }
     }
@@ -64,9 +82,21 @@ impl Lines {
         let log = run.stacks();
         for ((at, sample), kept) in (first..).zip(run.samples(facts.row)).zip(kept) {
             let span = sample.start..sample.start + sample.wall;
+            if sample.wall.0 < log.period().0.saturating_mul(FEW_PERIODS) {
+                let time = number::float(sample.wall) * kept;
+                self.short.samples.push((at, time));
+                for stack in log.samples(worker, span) {
+                    let count = u64::from(stack.count);
+                    self.short.stacks += count;
+                    let line = self.line_of.get(&stack.stack);
+                    let known = line.and_then(|line| self.short.in_line.get_mut(*line));
+                    known.into_iter().for_each(|known| *known += count);
+                }
+                continue;
+            }
             let count = log.samples(worker, span.clone()).map(|one| one.count);
             let seen = number::float(log.period()) * f64::from(count.sum::<u32>());
-            // A busy host misses samples. A sample that is shorter than a period has at most one.
+            // A busy host misses samples.
             let missed = (number::float(sample.wall) / seen.max(1.0)).max(1.0);
             for samples in log.samples(worker, span) {
                 let line = self.line_of.get(&samples.stack);
@@ -77,4 +107,20 @@ impl Lines {
             }
         }
     }
+
+    /// Gives each line its share of all short samples. Most of them have no stack, and the stack of another counts for a whole period.
+    pub fn spread_short_samples(&mut self) {
+        let short = std::mem::take(&mut self.short);
+        for (cost, in_line) in self.costs.iter_mut().zip(short.in_line) {
+            let share = in_line as f64 / short.stacks.max(1) as f64;
+            for (at, time) in &short.samples {
+                if let Some(wall) = cost.walls.get_mut(*at) {
+                    *wall = Nanos((time * share) as i64);
+                }
+            }
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;
